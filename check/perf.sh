@@ -9,6 +9,9 @@ cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
 
 suites=("Parse event definition strings" "userspace events")
 
+# The guest has no hardware PMU, whose aliases this test would read.
+baseline='Parsing of aliased events from sysfs'
+
 results() {
 	sed -nE \
 		-e 's/^ *([0-9.]+): (.*[^ ]) *: Ok.*/ok \1 \2/p' \
@@ -20,7 +23,7 @@ results() {
 for suite in "${suites[@]}"; do
 	output=$(vm/run -t 600 -- env PATH="$BUILD/perf:$PATH" sh -c \
 		"cd '$SOURCE/tools/perf' && '$BUILD/perf/perf' test -v '$suite'" 2>&1)
-	lines=$(results <<<"$output")
+	lines=$(results <<<"$output" | sed -E "s/^ok [0-9.]+ ($baseline) # SKIP/# not counted: \1/")
 	echo "$lines"
 	grep -qE '^(not )?ok ' <<<"$lines" || { printf '%s\n' "$output" | tail -n 20 | sed 's/^/# /'; echo "not ok perf test $suite: no result"; failures=1; }
 	! grep -q '^not ok' <<<"$lines" || failures=1

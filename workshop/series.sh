@@ -29,6 +29,8 @@ lock() {
 	exec 9>"$CACHE/lock"
 	flock -n 9 || { say "waiting for another run that uses $CACHE"; flock 9; }
 	export PERF_UEVENT_LOCK=$CACHE
+	# What runs that were killed have left.
+	rm -rf "$CACHE"/tmp.*
 
 	[ -e "$REPO/info/attributes" ] || make_repo
 }
@@ -42,6 +44,7 @@ make_repo() {
 	linux_git config core.quotePath false
 	linux_git config core.fsync none
 	linux_git config checkout.workers 0
+	linux_git config core.trustctime false
 	# A bare repository does not look at the kernel's own .gitattributes; these
 	# decide which function's name stands in a hunk's header.
 	printf '%s\n' '*.[ch] diff=cpp' '*.rs diff=rust' '*.dts diff=dts' '*.dts[io] diff=dts' >"$REPO/info/attributes"

@@ -83,7 +83,7 @@ test_script()
 	perf script -i "${data}" > "${out}" 2>&1
 	check_lines "perf script"
 	# comm, escaped, then tid and time
-	count 3 '^ *uevent\\x1b\[1m  *[0-9][0-9]*  *[0-9]*\.[0-9]*: PERF_RECORD_UEVENT' "start"
+	count 3 '^ *uevent\\x1b\[1m  *[0-9][0-9]*  *\[[0-9]*\] *[0-9]*\.[0-9]*: PERF_RECORD_UEVENT' "start"
 
 	# Control characters other than the end of line, C1, right-to-left override
 	grep -a "PERF_RECORD_UEVENT" "${out}" > "${temp_dir}/lines" || true

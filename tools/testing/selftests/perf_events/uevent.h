@@ -259,10 +259,12 @@ static void __maybe_unused skip_all(const char *why)
 	ksft_exit_skip("%s\n", why);
 }
 
-/* Kernels that are older than the feature do not know the prctl. */
+/* Kernels that are older than the feature know neither the prctl nor the bit. */
 static int __maybe_unused uevent_test_run(int argc, char **argv)
 {
-	if (emit(0, 0, NULL) == -EINVAL)
+	struct perf_event_attr attr = uevent_attr();
+
+	if (emit(0, 0, NULL) == -EINVAL && event_open(&attr, 0, -1, 0) == -EINVAL)
 		skip_all("no userspace events in this kernel");
 
 	return test_harness_run(argc, argv);

@@ -554,6 +554,28 @@ TEST(two_watchers)
 	EXPECT_EQ(0, emit(PERF_UEVENT_TYPE_TEXT, 1, NULL));
 }
 
+/* However many others come and go, a watcher gets each event. */
+TEST(many_watchers)
+{
+	struct perf_event_attr attr = source_attr();
+	struct ring *ring = ring_open(_metadata, &attr, 0, -1);
+	int fds[64];
+
+	for (int i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = event_open(&attr, 0, -1, 0);
+		ASSERT_LE(0, fds[i]);
+		EXPECT_EQ(0, emit_text("come"));
+		expect_text(_metadata, ring, "come");
+	}
+	for (int i = 0; i < ARRAY_SIZE(fds); i++) {
+		close(fds[i]);
+		EXPECT_EQ(0, emit_text("gone"));
+		expect_text(_metadata, ring, "gone");
+	}
+	EXPECT_FALSE(ring_next(ring));
+	ring_close(ring);
+}
+
 /* Watchers that differ in their sample_id each get the record that they asked for. */
 TEST(different_watchers)
 {
