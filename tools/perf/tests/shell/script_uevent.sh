@@ -1,6 +1,6 @@
 #!/bin/bash
-# perf script userspace events
 # SPDX-License-Identifier: GPL-2.0
+# perf script userspace events
 
 set -e
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 #include <linux/compiler.h>
 #include <linux/perf_event.h>
 #include <linux/prctl.h>
