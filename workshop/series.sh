@@ -50,13 +50,9 @@ make_repo() {
 	printf '%s\n' '*.[ch] diff=cpp' '*.rs diff=rust' '*.dts diff=dts' '*.dts[io] diff=dts' >"$REPO/info/attributes"
 }
 
-# ours COMMAND...: as a fixed person at a fixed time, so that the same series gives
-# the same commits.
-ours() {
-	GIT_AUTHOR_NAME=perf-uevent GIT_AUTHOR_EMAIL=perf-uevent@localhost GIT_AUTHOR_DATE='1767225600 +0000' \
-	GIT_COMMITTER_NAME=perf-uevent GIT_COMMITTER_EMAIL=perf-uevent@localhost GIT_COMMITTER_DATE='1767225600 +0000' \
-		"$@"
-}
+# Commits are by a fixed person at a fixed time, so that the same series gives the
+# same commits.
+IDENT='perf-uevent <perf-uevent@localhost> 1767225600 +0000'
 
 # Kept in a tree that make tree has made: the commit that it was last the same as.
 SAVED=refs/perf-uevent/saved
@@ -153,36 +149,67 @@ touches_only() {
 
 # compose DIR: the commits for the series in the checkout DIR on top of the base.
 # Prints the last one. A patch that does not apply stops everything.
+#
+# The index holds the files that the series touches and no others, and git
+# fast-import puts them into the trees: 96000 entries would take a second a patch.
 compose() (
 	TOP=$1
 	cd "$TOP" || exit
 	export GIT_INDEX_FILE=$tmp/index
-	commit=$(linux_git rev-parse "$BASE^{commit}") && linux_git read-tree "$commit" || exit
-	last=$(linux_git rev-parse "$commit^{tree}")
+	rm -f "$GIT_INDEX_FILE"
+	mapfile -t all < <(series_paths)
+	[ ${#all[@]} -gt 0 ] || { linux_git rev-parse "$BASE^{commit}"; exit; }
+	linux_git ls-tree -r "$BASE" -- "${all[@]}" | linux_git update-index --index-info || exit
 
+	: >"$tmp/commits"
+	parent=$(linux_git rev-parse "$BASE^{commit}") || exit
 	for slug in $(slugs); do
-		whole=() edits=()
-		while IFS= read -r path; do
-			file=$(stored "$slug" "$path")
-			if [ "$file" = "$path" ]; then whole+=("$path"); else edits+=("$file"); fi
-		done < <(paths "$slug")
-		apply() { linux_git apply --cached --whitespace=nowarn "$@" 2>&1; }
-		if [ ${#edits[@]} -gt 0 ] && ! apply -- "${edits[@]}" >/dev/null; then
-			for file in "${edits[@]}"; do
-				said=$(apply --check -- "$file") || die "$file does not apply, so the patch $slug cannot be made" "${said//$'\n'/$'\n'       }"
-			done
-			die "the edits of $slug do not apply together"
-		fi
-		if [ ${#whole[@]} -gt 0 ]; then
-			known=$(linux_git ls-files -- "${whole[@]}" | paste -sd' ')
-			[ -z "$known" ] || die "$slug brings files that are there already: $known" "an edit stands as <path>.patch"
-			printf '%s\0' "${whole[@]}" | GIT_WORK_TREE=. linux_git update-index --add -z --stdin ||
-				die "the new files of $slug could not be read"
-		fi
-		tree=$(linux_git write-tree) || exit
-		[ "$tree" != "$last" ] || die "the patch $slug changes nothing"
-		commit=$(message "$slug" | ours linux_git commit-tree -p "$commit" "$tree") || exit
-		last=$tree
+		mapfile -t carried < <(paths "$slug")
+		before=$(entries "${carried[@]}")
+		apply_patch "$slug" || exit
+		after=$(entries "${carried[@]}")
+		[ "$before" != "$after" ] || die "the patch $slug changes nothing"
+
+		message "$slug" >"$tmp/message"
+		{
+			printf 'commit refs/composed\nauthor %s\ncommitter %s\n' "$IDENT" "$IDENT"
+			printf 'data %d\n' "$(wc -c <"$tmp/message")"
+			cat "$tmp/message"
+			[ -z "$parent" ] || printf 'from %s\n' "$parent"
+			printf 'D %s\n' "${carried[@]}"
+			printf '%s\n' "$after"
+		} >>"$tmp/commits"
+		parent=''
 	done
-	echo "$commit"
+	# Loose objects that are there already are not written again, those of a pack are.
+	linux_git -c fastimport.unpackLimit=1000000 fast-import --quiet --force <"$tmp/commits" || die "the commits could not be made"
+	linux_git rev-parse refs/composed
 )
+
+# entries PATH...: what the index has of them, in the words of git fast-import.
+entries() { linux_git ls-files --stage -- "$@" | sed -E 's/^([0-7]+) ([0-9a-f]+) 0\t/M \1 \2 /'; }
+
+# apply_patch SLUG: does to the index what the patch does.
+apply_patch() {
+	local whole=() edits=() path file said known
+
+	while IFS= read -r path; do
+		file=$(stored "$1" "$path")
+		if [ "$file" = "$path" ]; then whole+=("$path"); else edits+=("$file"); fi
+	done < <(paths "$1")
+
+	apply() { linux_git apply --cached --whitespace=nowarn "$@" 2>&1; }
+	if [ ${#edits[@]} -gt 0 ] && ! apply -- "${edits[@]}" >/dev/null; then
+		for file in "${edits[@]}"; do
+			said=$(apply --check -- "$file") ||
+				die "$file does not apply, so the patch $1 cannot be made" "${said//$'\n'/$'\n'       }"
+		done
+		die "the edits of $1 do not apply together"
+	fi
+
+	[ ${#whole[@]} -gt 0 ] || return 0
+	known=$(linux_git ls-files -- "${whole[@]}" | paste -sd' ')
+	[ -z "$known" ] || die "$1 brings files that are there already: $known" "an edit stands as <path>.patch"
+	printf '%s\0' "${whole[@]}" | GIT_WORK_TREE=. linux_git update-index --add -z --stdin ||
+		die "the new files of $1 could not be read"
+}

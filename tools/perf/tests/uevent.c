@@ -87,6 +87,7 @@ static const struct text_test {
 	{ "cut, two bytes", BYTES("\xc3"), "\\xc3" },
 	{ "cut, three bytes", BYTES("\xe2\x82"), "\\xe2\\x82" },
 	{ "cut, four bytes", BYTES("\xf0\x9f\x98"), "\\xf0\\x9f\\x98" },
+	{ "cut where the rest follows", .data = "\xe2\x82\xac", .size = 2, "\\xe2\\x82" },
 	{ "cut by ASCII", BYTES("\xe2\x82z\xf0\x9f\x98\n"), "\\xe2\\x82z\\xf0\\x9f\\x98\\n" },
 	{ "cut by the next", BYTES("\xe2\xc3\xa9"), "\\xe2\xc3\xa9" },
 };
@@ -350,6 +351,8 @@ struct test_sample_id {
 	u64 time;
 };
 
+static const char largest[PERF_UEVENT_MAX_SIZE] = { [sizeof(largest) - 1] = 'z' };
+
 static const struct file_test {
 	u32 type;
 	const char *data;
@@ -370,6 +373,7 @@ static const struct file_test {
 	/* records cut short: in the sample_id, before the size */
 	{ 0, BYTES("bad"), 0, -8, false },
 	{ 0, BYTES(""), 0, -24, false },
+	{ 0x80000002, largest, sizeof(largest), 0, 0, true },
 	{ 0, BYTES("last\0"), 0, 0, true },
 };
 
@@ -473,7 +477,7 @@ static void swap_attr(struct perf_event_attr *attr)
 }
 
 /* A file without features: header, one attr, and the records up to its end. */
-static bool write_file_header(FILE *fp, bool swap)
+static bool write_file_header(FILE *fp, u64 data_size, bool swap)
 {
 	struct {
 		struct perf_file_header header;
@@ -485,7 +489,7 @@ static bool write_file_header(FILE *fp, bool swap)
 		.header.attrs.offset = offsetof(typeof(start), attr),
 		.header.attrs.size = sizeof(start.attr) + sizeof(start.ids),
 		.header.data.offset = sizeof(start),
-		.header.data.size = file_data_size(),
+		.header.data.size = data_size,
 		.attr.type = PERF_TYPE_SOFTWARE,
 		.attr.size = sizeof(start.attr),
 		.attr.config = PERF_COUNT_SW_DUMMY,
@@ -558,14 +562,30 @@ static int read_file(const char *path, struct file_tool *ft)
 	return err;
 }
 
-static bool write_file(FILE *fp, bool swap)
+static bool write_file(FILE *fp, u64 data_size, bool swap)
 {
-	bool ok = write_file_header(fp, swap);
+	bool ok = write_file_header(fp, data_size, swap);
 
 	for (size_t i = 0; ok && i < ARRAY_SIZE(file_tests); i++)
 		ok = write_record(fp, i, swap);
 
 	return !fclose(fp) && ok;
+}
+
+static int write_and_read_file(struct file_tool *ft, u64 data_size, bool swap)
+{
+	char path[] = "/tmp/perf-uevent-test-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *fp = fd >= 0 ? fdopen(fd, "w") : NULL;
+	int err;
+
+	if (!fp)
+		return -errno;
+
+	err = write_file(fp, data_size, swap) ? read_file(path, ft) : -EIO;
+	unlink(path);
+
+	return err;
 }
 
 /*
@@ -574,17 +594,9 @@ static bool write_file(FILE *fp, bool swap)
  */
 static int check_file(bool swap)
 {
-	char path[] = "/tmp/perf-uevent-test-XXXXXX";
 	struct file_tool ft = { .nr_delivered = 0 };
-	int fd = mkstemp(path);
-	FILE *fp = fd >= 0 ? fdopen(fd, "w") : NULL;
+	int err = write_and_read_file(&ft, file_data_size(), swap);
 	size_t index;
-	int err;
-
-	TEST_ASSERT_VAL("temporary file", fp);
-
-	err = write_file(fp, swap) ? read_file(path, &ft) : -EIO;
-	unlink(path);
 
 	TEST_ASSERT_VAL("reading the file", !err);
 	TEST_ASSERT_VAL("what was delivered", !ft.failed);
@@ -604,6 +616,23 @@ static int test__uevent_file_swapped(struct test_suite *test __maybe_unused,
 	return check_file(/*swap=*/true);
 }
 
+/* The data end within the last record, then within its header. */
+static int test__uevent_file_cut(struct test_suite *test __maybe_unused,
+				 int subtest __maybe_unused)
+{
+	u16 last_size = file_record_size(&file_tests[ARRAY_SIZE(file_tests) - 1]);
+	struct file_tool ft = { .nr_delivered = 0 };
+	int err;
+
+	err = write_and_read_file(&ft, file_data_size() - 8, /*swap=*/false);
+	TEST_ASSERT_VAL("cut record", err == -EINVAL);
+
+	err = write_and_read_file(&ft, file_data_size() - last_size + 4, /*swap=*/false);
+	TEST_ASSERT_VAL("cut header", err == -EINVAL);
+
+	return TEST_OK;
+}
+
 static struct test_case tests__uevent[] = {
 	TEST_CASE("Text", uevent_text),
 	TEST_CASE("Text cut to a buffer", uevent_text_cut),
@@ -612,6 +641,7 @@ static struct test_case tests__uevent[] = {
 	TEST_CASE("The largest record", uevent_record_max),
 	TEST_CASE("File", uevent_file),
 	TEST_CASE("File of the other byte order", uevent_file_swapped),
+	TEST_CASE("File cut short", uevent_file_cut),
 	{ .name = NULL, }
 };
 

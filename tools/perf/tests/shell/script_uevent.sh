@@ -71,7 +71,7 @@ check_lines()
 
 record()
 {
-	perf record -o "${data}" "$@" -- perf test -w uevent > "${out}" 2>&1 ||
+	perf record -F 500 -o "${data}" "$@" -- perf test -w uevent > "${out}" 2>&1 ||
 		fail "perf record $*"
 }
 
@@ -165,7 +165,7 @@ test_inject()
 test_pipe()
 {
 	echo "Pipe"
-	perf record -o - -e cpu-clock/uevent=1/u -- perf test -w uevent 2> /dev/null |
+	perf record -F 500 -o - -e cpu-clock/uevent=1/u -- perf test -w uevent 2> /dev/null |
 		perf script -i - > "${out}" 2>&1
 	check_lines "pipe"
 }
