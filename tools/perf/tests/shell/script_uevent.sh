@@ -115,7 +115,8 @@ test_filters()
 	echo "Filters"
 	perf script -i "${data}" > "${out}" 2>&1
 	tid=$(awk '/PERF_RECORD_UEVENT/ { print $2; exit }' "${out}")
-	time=$(awk '/PERF_RECORD_UEVENT/ { print substr($3, 1, length($3) - 1); exit }' "${out}")
+	# The CPU stands before the time.
+	time=$(awk '/PERF_RECORD_UEVENT/ { print substr($4, 1, length($4) - 1); exit }' "${out}")
 
 	perf script -i "${data}" --tid "${tid}" > "${out}" 2>&1
 	count 3 PERF_RECORD_UEVENT "--tid of the workload"
@@ -174,7 +175,7 @@ test_pipe()
 test_callchains()
 {
 	echo "Callchains"
-	record -g -e cpu-clock/u -e dummy/uevent=1/u
+	record -g -e cpu-clock:u -e dummy/uevent=1/u
 	perf script -i "${data}" > "${out}" 2>&1
 	check_lines "callchains"
 	count 3 '^uevent\\x1b\[1m .*PERF_RECORD_UEVENT' "left edge"
