@@ -22,8 +22,8 @@ struct text_char {
 
 /*
  * What a terminal obeys, does not show or shows elsewhere. An escape in place
- * of a joiner costs an emoji its looks; that is cheaper than two payloads which
- * look the same.
+ * of a joiner or a variation selector costs an emoji its looks; that is cheaper
+ * than two payloads which differ in something that cannot be seen.
  */
 static const struct {
 	u32	first;
@@ -33,22 +33,35 @@ static const struct {
 	{ 0x0080, 0x009f },
 	/* soft hyphen */
 	{ 0x00ad, 0x00ad },
+	/* combining grapheme joiner */
+	{ 0x034f, 0x034f },
 	/* Arabic letter mark */
 	{ 0x061c, 0x061c },
-	/* Mongolian vowel separator */
-	{ 0x180e, 0x180e },
+	/* Hangul fillers */
+	{ 0x115f, 0x1160 },
+	{ 0x3164, 0x3164 },
+	{ 0xffa0, 0xffa0 },
+	/* Khmer inherent vowels */
+	{ 0x17b4, 0x17b5 },
+	/* Mongolian variation selectors and vowel separator */
+	{ 0x180b, 0x180f },
 	/* zero width space and joiners, left-to-right and right-to-left mark */
 	{ 0x200b, 0x200f },
 	/* line and paragraph separator, bidi embeddings and overrides */
 	{ 0x2028, 0x202e },
 	/* word joiner, invisible operators, bidi isolates */
 	{ 0x2060, 0x206f },
+	/* variation selectors */
+	{ 0xfe00, 0xfe0f },
 	/* byte order mark */
 	{ 0xfeff, 0xfeff },
 	/* interlinear annotations */
 	{ 0xfff9, 0xfffb },
-	/* tags */
-	{ 0xe0000, 0xe007f },
+	/* shorthand and musical format controls */
+	{ 0x1bca0, 0x1bca3 },
+	{ 0x1d173, 0x1d17a },
+	/* tags, more variation selectors, and room for more of their kind */
+	{ 0xe0000, 0xe0fff },
 };
 
 static bool is_hidden_char(u32 c)
@@ -166,8 +179,8 @@ static void text_char__init(struct text_char *tc, const u8 *text, size_t len)
  * Printable UTF-8 is kept. Control characters, bytes that are not UTF-8, and
  * what a terminal would not show or would reorder become C escapes, the latter
  * byte by byte as \xNN with always two digits; so do backslash and double
- * quote. Two different texts never look the same. Text that does not fit ends
- * before the first character that is left out.
+ * quote. The bytes of a text can be told from what is shown. Text that does not
+ * fit ends before the first character that is left out.
  *
  * Return: number of bytes in @buf, without the NUL.
  */

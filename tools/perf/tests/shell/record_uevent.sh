@@ -173,6 +173,10 @@ test_targets()
 		-e '{task-clock,cpu-clock/uevent/}' "${workload[@]}"
 	recorded_once "Task, several events, one buffer" --per-thread -e cpu-clock \
 		-e "${event}" -e dummy/uevent/ "${workload[@]}"
+	# The second event does not see the child that emits.
+	recorded_once "Child, several events" -e task-clock \
+		-e cpu-clock/uevent,no-inherit/ -e dummy/uevent/ \
+		sh -c 'perf test -w uevent 0.01; true'
 	# Without a hardware PMU, the next event has to take over.
 	recorded_once "Task, event that may not open" -e branch-misses/uevent/ \
 		-e "${event}" "${workload[@]}"
@@ -243,8 +247,12 @@ test_cpus()
 		return
 	fi
 
-	record -C 0 -e cpu-clock/uevent/ taskset --cpu-list 1 "${workload[@]}"
-	if perf script -i "${perfdata}" 2>> "${log}" | grep -q PERF_RECORD_UEVENT
+	if ! record -C 0 -e cpu-clock/uevent/ taskset --cpu-list 1 "${workload[@]}" ||
+	   ! perf script -i "${perfdata}" --show-mmap-events > "${dir}/script" 2>> "${log}" ||
+	   ! [ -s "${dir}/script" ]
+	then
+		fail "Another CPU" "to record"
+	elif grep -q PERF_RECORD_UEVENT "${dir}/script"
 	then
 		fail "Another CPU" "with events of a CPU that is not observed"
 	else
