@@ -17,7 +17,8 @@ export GIT_AUTHOR_NAME=Tester GIT_AUTHOR_EMAIL=tester@example.org
 export GIT_COMMITTER_NAME=Tester GIT_COMMITTER_EMAIL=tester@example.org
 
 # A configuration that would change diffs, files and hashes if it were not ignored.
-export HOME=$work/home
+# The cache stays where it is, though.
+export PERF_UEVENT_CACHE=$CACHE HOME=$work/home
 mkdir "$HOME" "$copy"
 cat >"$HOME/.gitconfig" <<-END
 	[core]
